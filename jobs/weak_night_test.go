@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"nightdesk/jobs"
-	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/citation"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
@@ -61,7 +61,7 @@ func TestWeakModelNight(t *testing.T) {
 			continue
 		}
 		report := string(get(t, b.services.Store, storage.ReportKey(id)))
-		code := markup.Code(report)
+		code := citation.Code(report)
 		for _, m := range unlinked.FindAllStringSubmatchIndex(report, -1) {
 			if !code.Has(m[2]) {
 				t.Errorf("%d: the report of %s has %s", i, id, report[m[2]:m[3]])

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/citation"
 	"nightdesk/prompts"
 )
 
@@ -29,7 +29,7 @@ func TestExamplesCiteNothing(t *testing.T) {
 		text, err := fs.ReadFile(templates, path)
 		for _, m := range marker.FindAllSubmatch(text, -1) {
 			found++
-			if id, ok := markup.ParseID(string(m[1])); !ok || id.Block != exampleBlock {
+			if id, ok := citation.ParseID(string(m[1])); !ok || id.Block != exampleBlock {
 				t.Errorf("%s: %s", path, m[0])
 			}
 		}

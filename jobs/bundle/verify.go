@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/pipeline/reporting/checking"
@@ -165,7 +164,7 @@ var (
 // report checks that each citation of the report has a reference, and each reference has a source of the run.
 func (c *Check) report(runID, markdown, style string, traces []topicqueue.ToolTrace) {
 	file, registry := storage.ReportKey(runID), citation.NewRegistry(traces)
-	given, code := map[string]bool{}, markup.Code(markdown)
+	given, code := map[string]bool{}, citation.Code(markdown)
 	for _, anchor := range anchors(givenAnchor, markdown, code) {
 		given[anchor] = true
 		if _, known := registry.Lookup(strings.ToUpper(anchor)); !known && style != topicqueue.CitationNumbered {
@@ -182,7 +181,7 @@ func (c *Check) report(runID, markdown, style string, traces []topicqueue.ToolTr
 }
 
 // anchors returns the matches of a pattern in Markdown outside of code, in order and without duplicates.
-func anchors(pattern *regexp.Regexp, markdown string, code markup.Spans) []string {
+func anchors(pattern *regexp.Regexp, markdown string, code citation.Spans) []string {
 	var found []string
 	for _, m := range pattern.FindAllStringSubmatchIndex(markdown, -1) {
 		if anchor := markdown[m[2]:m[3]]; !code.Has(m[0]) && !slices.Contains(found, anchor) {
@@ -231,7 +230,7 @@ func (c *Check) verification(ctx context.Context, store storage.Store, v *checki
 		for _, id := range l.Sources {
 			linked[id] = true
 		}
-		if again, ok := registry.Lead(l.URL); !ok || again.Address != l.Address || again.Match != l.Match {
+		if at, level, ok := registry.Lead(l.URL); !ok || registry.At(at).URL != l.Address || level != l.Match {
 			c.add(file, "records that %s leads to %s, but the run's sources disagree", l.URL, l.Address)
 		}
 	}

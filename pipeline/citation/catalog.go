@@ -38,19 +38,11 @@ func (r *Registry) HasURL(raw string) bool {
 	return ok && level == MatchExact
 }
 
-// Lead returns the source that an address in a text identifies. A host without a path identifies only a source with
-// that address. An address that is not allowed in reports identifies none.
-func (r *Registry) Lead(dest string) (Linked, bool) {
-	at, level, ok := r.MatchURL(dest)
-	if !ok || level != MatchExact && (IsSite(dest) || Unfit(r.sources[at].URL) != "") {
-		return Linked{}, false
-	}
-	s := r.sources[at]
-	return Linked{URL: dest, Address: s.URL, Match: level, Sources: s.IDs}, true
-}
-
-// IsSite reports whether an address names a site without a page.
-func IsSite(raw string) bool {
-	a, ok := address.Parse(raw)
-	return ok && a.IsSite()
+// Lead returns the position of the source that an address in a text identifies. A host without a path identifies only a
+// source with that address. An address that is not allowed in reports identifies none.
+func (r *Registry) Lead(dest string) (at int, level string, ok bool) {
+	at, level, ok = r.MatchURL(dest)
+	a, parsed := address.Parse(dest)
+	site := parsed && a.IsSite()
+	return at, level, ok && (level == MatchExact || !site && Unfit(r.sources[at].URL) == "")
 }

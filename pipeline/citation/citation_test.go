@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/markdown"
 	"nightdesk/pipeline/report"
 	"nightdesk/topicqueue"
@@ -38,7 +37,7 @@ func TestParseID(t *testing.T) {
 		"CIT-3-123": "CIT-3-123", "CIT-0-01": "", "CIT-3-00": "", "CIT-3": "", "PLAN-": "", "CIT-3-02x": "", " CIT-3-02": "",
 		"CIT-3-02 ": "", "CIT-99999999-1": "", "": "", "PLAN-0": "",
 	} {
-		id, ok := markup.ParseID(in)
+		id, ok := citation.ParseID(in)
 		if ok != (want != "") || ok && id.String() != want {
 			t.Errorf("ParseID(%q) = %v, %v; want %q", in, id, ok, want)
 		}
@@ -48,7 +47,7 @@ func TestParseID(t *testing.T) {
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	ids := []string{"x", "CIT-10-01", "CIT-2-10", "CIT-2-09", "PLAN-02"}
-	slices.SortFunc(ids, markup.Compare)
+	slices.SortFunc(ids, citation.Compare)
 	if diff := cmp.Diff([]string{"PLAN-02", "CIT-2-09", "CIT-2-10", "CIT-10-01", "x"}, ids); diff != "" {
 		t.Error(diff)
 	}
@@ -138,7 +137,7 @@ func TestResolve(t *testing.T) {
 		"bare address":         {in: "See https://evil.org/x(y). Then", want: "See evil.org. Then", removed: []citation.Removal{{Marker: "https://evil.org/x(y)", Reason: address}}},
 		"known bare address":   {in: "See https://example.org/a_(b)?q=1.", want: "See https://example.org/a_(b)?q=1."},
 		"angle address":        {in: "See <https://evil.org> now", want: "See evil.org now", removed: []citation.Removal{{Marker: "https://evil.org", Reason: address}}},
-		"definition":           {in: "A [x].\n\n[1]: https://evil.org/x\n", want: "A [x].\n\n", removed: []citation.Removal{{Marker: "https://evil.org/x", Reason: address}}},
+		"definition":           {in: "A [x].\n\n[1]: https://evil.org/x\n", want: "A [x].\n\n[1]: evil.org\n", removed: []citation.Removal{{Marker: "https://evil.org/x", Reason: address}}},
 		"tag":                  {in: `A <a href="https://evil.org">b</a> <b>c</b>`, want: "A b <b>c</b>", removed: []citation.Removal{{Marker: "https://evil.org", Reason: address}}},
 		"active tag":           {in: `A <img src="https://evil.org/x.png"> <b onclick="x()">c</b>`, want: "A c</b>", removed: []citation.Removal{{Marker: `<img src="https://evil.org/x.png">`, Reason: citation.ReasonMarkup}, {Marker: `<b onclick="x()">`, Reason: citation.ReasonMarkup}}},
 		"only a link":          {in: "See also https://evil.org/a and https://evil.org/b.", want: "See also evil.org and evil.org.", removed: []citation.Removal{{Marker: "https://evil.org/a", Reason: address}, {Marker: "https://evil.org/b", Reason: address}}},
@@ -276,7 +275,7 @@ func TestCode(t *testing.T) {
 		"```\n# a `b\n```\nc`\n": {"```\n# a `b\n```\n"},
 	} {
 		var got []string
-		for _, r := range markup.Code(in) {
+		for _, r := range citation.Code(in) {
 			got = append(got, in[r[0]:r[1]])
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -290,7 +289,7 @@ func TestHas(t *testing.T) {
 	const text = "a `b` c\n\n```\nd\n```\n"
 	inside := ""
 	for i := range text {
-		if markup.Code(text).Has(i) {
+		if citation.Code(text).Has(i) {
 			inside += text[i : i+1]
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation/address"
-	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/markdown"
 )
 
@@ -47,7 +46,7 @@ func Destination(raw string) (string, destKind) {
 		return r
 	}, address.DecodeEntities(address.DecodeEntities(raw)))
 	d = strings.TrimSpace(d)
-	switch s := markup.Scheme(d); {
+	switch s := Scheme(d); {
 	case s == "http" || s == "https":
 		return markdown.Plain(d), Web
 	case s == "artifact": // a picture of the desk that wrote the report
@@ -94,7 +93,7 @@ func SafeSpelling(raw string) string {
 			open--
 		}
 	}
-	ends := markup.AddressStops + "[]…\x7f" // characters that are escaped
+	ends := AddressStops + "[]…\x7f" // characters that are escaped
 	if open != 0 {
 		ends += "()"
 	}
@@ -102,7 +101,7 @@ func SafeSpelling(raw string) string {
 	b.WriteString(raw[:host])
 	for i, r := range raw[host:] {
 		last := host+i+len(string(r)) == len(raw)
-		if r <= ' ' || strings.ContainsRune(ends, r) || last && strings.ContainsRune(markup.AddressMarks, r) {
+		if r <= ' ' || strings.ContainsRune(ends, r) || last && strings.ContainsRune(AddressMarks, r) {
 			for _, c := range []byte(string(r)) {
 				fmt.Fprintf(&b, "%%%02X", c)
 			}

@@ -1,3 +1,12 @@
+// Package citation ensures that a report cites only sources that the run has found.
+//
+// A Registry holds the citations of one run. Scan finds markers and links in Markdown. Resolve takes Markdown that a
+// model wrote and leaves only markers and links that the registry knows; References builds the list of references for
+// them. Text inside code fences, indented code and inline code is never changed. The package does no input or output
+// and calls no model.
+//
+// Package address finds the source that a URL identifies, verification checks the citations of a report of another
+// program, and support checks whether a source supports a sentence.
 package citation
 
 import (
@@ -6,7 +15,6 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation/address"
-	"nightdesk/pipeline/citation/markup"
 	"nightdesk/topicqueue"
 )
 
@@ -47,7 +55,7 @@ func NewRegistry(traces []topicqueue.ToolTrace, returned ...topicqueue.Source) *
 		}
 	}
 	for _, t := range traces {
-		key := markup.Canonical(t.CitationID)
+		key := Canonical(t.CitationID)
 		if _, known := r.traces[key]; !known && key != "" {
 			r.traces[key] = t
 			add(t.Source)
@@ -98,7 +106,7 @@ func (r *Registry) At(i int) Source { return r.sources[i] }
 
 // Lookup returns the trace of a citation id in any form that ParseID accepts.
 func (r *Registry) Lookup(id string) (topicqueue.ToolTrace, bool) {
-	t, ok := r.traces[markup.Canonical(id)]
+	t, ok := r.traces[Canonical(id)]
 	return t, ok
 }
 
@@ -115,7 +123,7 @@ func (r *Registry) Only(ids []string) *Registry {
 	only.traces = map[string]topicqueue.ToolTrace{}
 	for _, id := range ids {
 		if t, known := r.Lookup(id); known {
-			only.traces[markup.Canonical(id)] = t
+			only.traces[Canonical(id)] = t
 		}
 	}
 	return &only

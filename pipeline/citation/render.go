@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation/address"
-	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/markdown"
 	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
@@ -42,7 +41,7 @@ func (r *Registry) References(cited []string, o Options) []report.Reference {
 	if o.Style == topicqueue.CitationNumbered {
 		return r.numberedReferences(cited, o)
 	}
-	slices.SortFunc(cited, markup.Compare)
+	slices.SortFunc(cited, Compare)
 	return r.groupedReferences(cited, o)
 }
 

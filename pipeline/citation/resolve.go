@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation/address"
-	"nightdesk/pipeline/citation/markup"
 )
 
 // Why something was taken out of a text.
@@ -29,17 +28,17 @@ type Removal struct {
 // another way than exactly becomes the source's own; links has those that stay, as they were written. Code is left
 // alone. Resolving the result again changes nothing, unless the text was made to annoy. Never fails.
 func (r *Registry) Resolve(markdown string) (resolved string, removed []Removal, links []Linked) {
-	markdown = markup.Normalize(markdown)
+	markdown = Normalize(markdown)
 	links = r.Links(markdown)
 	// What is removed may join its neighbours to a new marker, so the text is read until nothing changes.
 	for range 30 {
-		c := resolver{Registry: r, text: markup.Scan(markdown, r.HasURL), rowEnd: -1}
+		c := resolver{Registry: r, text: r.Scan(markdown), rowEnd: -1}
 		for _, k := range c.text.Tokens {
 			if !k.Coded {
 				c.edits = append(c.edits, c.resolve(k)...)
 			}
 		}
-		out := c.text.Apply(c.edits)
+		out := c.text.Apply(0, len(markdown), c.edits)
 		removed = append(removed, c.removed...)
 		if out == markdown {
 			break
@@ -51,8 +50,8 @@ func (r *Registry) Resolve(markdown string) (resolved string, removed []Removal,
 
 type resolver struct {
 	*Registry
-	text    *markup.Text
-	edits   []markup.Edit
+	text    *Text
+	edits   []Edit
 	removed []Removal
 	row     []string // markers that stand side by side
 	rowEnd  int      // where the last of them ends
@@ -63,38 +62,37 @@ func (c *resolver) note(marker, reason string) {
 }
 
 // resolve returns what changes about a token.
-func (c *resolver) resolve(k markup.Token) []markup.Edit {
+func (c *resolver) resolve(k Token) []Edit {
 	raw := c.text.Markdown[k.Start:k.End]
 	switch {
-	case slices.ContainsFunc(k.IDs, func(id string) bool { return markup.Canonical(id) != "" || k.Kind == markup.Marker }):
+	case slices.ContainsFunc(k.IDs, func(id string) bool { return Canonical(id) != "" || k.Kind == KindMarker }):
 		if dest := k.Dest; dest != "" && !c.HasURL(dest) {
 			c.note(dest, ReasonUnknownURL)
 		}
-		return []markup.Edit{{Start: k.Start, End: k.End, With: c.marker(k)}}
-	case k.Kind == markup.Marker:
+		return []Edit{{Start: k.Start, End: k.End, With: c.marker(k)}}
+	case k.Kind == KindMarker:
 		if len(k.Numbers) == 0 || !c.text.IsCitation(k, false, c.rowEnd) {
 			return nil
 		}
 		c.note(raw, ReasonNumber)
-		return []markup.Edit{{Start: k.Start, End: k.End, With: markup.Gone}}
-	case k.Kind == markup.Tag:
+		return []Edit{{Start: k.Start, End: k.End, With: Gone}}
+	case k.Kind == KindTag:
 		c.note(raw, ReasonMarkup)
-		return []markup.Edit{{Start: k.Start, End: k.End, With: markup.Gone}}
+		return []Edit{{Start: k.Start, End: k.End, With: Gone}}
 	}
-	switch l, ok := c.Lead(k.Dest); {
+	switch at, level, ok := c.Lead(k.Dest); {
 	case !ok:
 		c.note(k.Dest, ReasonUnknownURL)
-	case k.Kind == markup.Definition: // what refers to it has the address
-	case l.Match == MatchExact:
+	case level == MatchExact && !k.Labelled:
 		return nil
 	default:
-		return []markup.Edit{c.text.Relink(k, SafeSpelling(l.Address))}
+		return []Edit{c.text.Relink(k, SafeSpelling(c.At(at).URL))}
 	}
 	return c.text.Unlink(k, SiteName(k.Dest))
 }
 
 // marker returns the canonical markers of a token that are not yet in its row.
-func (c *resolver) marker(k markup.Token) string {
+func (c *resolver) marker(k Token) string {
 	if k.Start != c.rowEnd {
 		c.row = nil
 	}
@@ -110,7 +108,7 @@ func (c *resolver) marker(k markup.Token) string {
 		}
 	}
 	if with.Len() == 0 {
-		return markup.Gone
+		return Gone
 	}
 	return with.String()
 }
@@ -136,10 +134,10 @@ type Linked struct {
 // order. Never fails.
 func (r *Registry) Links(markdown string) (links []Linked) {
 	seen := map[string]bool{}
-	for _, k := range markup.Scan(markdown, r.HasURL).Tokens {
-		if l, ok := r.Lead(k.Dest); ok && !k.Coded && !seen[l.URL] {
-			seen[l.URL] = true
-			links = append(links, l)
+	for _, k := range r.Scan(markdown).Tokens {
+		if at, level, ok := r.Lead(k.Dest); ok && !k.Coded && !seen[k.Dest] {
+			seen[k.Dest] = true
+			links = append(links, Linked{URL: k.Dest, Address: r.At(at).URL, Match: level, Sources: r.At(at).IDs})
 		}
 	}
 	return links

@@ -23,7 +23,8 @@ type Style struct {
 // anchor returns the fragment of the address of a reference.
 func anchor(label string) string { return "ref-" + strings.ToLower(label) }
 
-// Markdown renders a report. Each citation leads to its reference.
+// Markdown renders a report. Each citation leads to its reference. The title of a report of another program stands in
+// its blocks.
 func (r Report) Markdown(style Style) string {
 	labels := r.Labels()
 	w := writer{style: style, cite: func(id string) string {
@@ -33,7 +34,9 @@ func (r Report) Markdown(style Style) string {
 		}
 		return "[[" + label + "](#" + anchor(label) + ")]"
 	}}
-	w.block("# " + Escape(r.Title))
+	if r.Title != "" {
+		w.block("# " + Escape(r.Title))
+	}
 	w.sections(r.Sections, r.Status)
 	if len(r.References) > 0 {
 		w.block("## " + style.References)

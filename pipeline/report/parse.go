@@ -14,7 +14,8 @@ import (
 )
 
 var (
-	parser = markdown.NewParser()
+	parser     = markdown.NewParser()
+	textParser = markdown.NewTextParser()
 	// canonical markers, with the space before them; in finished reports they are links to a reference
 	markers = regexp.MustCompile(`\s*\[(?:(CIT-\d+-\d+|PLAN-\d+)\](?:\([^()\s]*\))?|` +
 		`\[([^\[\]\n]{1,40})\]\(#ref-[a-z0-9-]+\)\])`)
@@ -25,6 +26,11 @@ var (
 // Parse reads Markdown with canonical markers such as [CIT-1-02]. HTML blocks become text.
 func Parse(source string) []Block {
 	return reader{source: []byte(source)}.blocks(parser.Parse([]byte(source)))
+}
+
+// ParseText is Parse for a report of another program: it reads the Markdown in blocks of HTML, too.
+func ParseText(source string) []Block {
+	return reader{source: []byte(source)}.blocks(textParser.Parse([]byte(source)))
 }
 
 // ParseWhole is Parse for text whose paragraphs are one statement each, such as quotations of several sentences with

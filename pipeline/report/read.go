@@ -2,6 +2,7 @@ package report
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -51,19 +52,8 @@ func Read(source string) Report {
 			section.Blocks = append(section.Blocks, in.block(n)...)
 		}
 	}
-	end()
-	return r.withoutEmpty()
-}
-
-// withoutEmpty removes sections without text, such as that of the references.
-func (r Report) withoutEmpty() Report {
-	var kept []Section
-	for _, s := range r.Sections {
-		if len(s.Blocks) > 0 {
-			kept = append(kept, s)
-		}
-	}
-	r.Sections = kept
+	end() // a section without text is that of the references
+	r.Sections = slices.DeleteFunc(r.Sections, func(s Section) bool { return len(s.Blocks) == 0 })
 	return r
 }
 

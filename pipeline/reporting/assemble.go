@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/citation/verification"
 	"nightdesk/pipeline/markdown"
 	"nightdesk/pipeline/report"
@@ -53,7 +52,7 @@ func (a *writer) assemble(outline Outline, d draft, v *checking.Verification) Re
 	}
 	cited := tree.Cited()
 	tree.References = References(a.run, a.registry, cited)
-	slices.SortFunc(cited, markup.Compare)
+	slices.SortFunc(cited, citation.Compare)
 	v.Valid = validOf(tree, a.registry)
 	v.Number(tree)
 	a.stats.Sections = len(d.sections)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
@@ -51,7 +51,7 @@ func gather(in Input, texts *prompts.Texts) (blocks []blockEvidence, claims []cl
 // citable returns the claims of traces that a report can cite.
 func citable(traces []topicqueue.ToolTrace, block string) (claims []claim) {
 	for _, c := range evidence.Collect(traces, block) {
-		if id, ok := markup.ParseID(c.CitationID); ok && c.Statement() != "" {
+		if id, ok := citation.ParseID(c.CitationID); ok && c.Statement() != "" {
 			c.CitationID = id.String()
 			claims = append(claims, c)
 		}

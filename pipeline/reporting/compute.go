@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/quantity"
 	"nightdesk/pipeline/text"
@@ -113,7 +113,7 @@ func (ol *writer) keepComputed(traces []topicqueue.ToolTrace) (kept []topicqueue
 
 // isComputed reports whether a claim is the result of a computation.
 func isComputed(c claim) bool {
-	id, _ := markup.ParseID(c.CitationID)
+	id, _ := citation.ParseID(c.CitationID)
 	return id.Block == computedBlock
 }
 
@@ -127,7 +127,7 @@ func operands(claims []topicqueue.Claim) (ids []string) {
 	for _, c := range claims {
 		for line := range strings.Lines(c.Quote) {
 			line, _, _ = strings.Cut(strings.TrimPrefix(line, "- ["), "]")
-			if id, ok := markup.ParseID(line); ok {
+			if id, ok := citation.ParseID(line); ok {
 				ids = append(ids, id.String())
 			}
 		}

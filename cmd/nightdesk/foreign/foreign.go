@@ -133,8 +133,7 @@ func judgeModel(cfg config.Config) (*llm.Client, error) {
 // as equal. If there is a judge, it decides the remaining sentences. Sentences are unverified if the check or the judge
 // fails. The error is that of ctx.
 func supportOf(ctx context.Context, con *view.Console, v verification.Result, sources []citation.Source,
-	same map[int][]int,
-	judge llm.Model,
+	same map[int][]int, judge llm.Model,
 ) ([]verifiedSentence, error) {
 	all, titles, ids := make([]support.Source, len(sources)), map[string]string{}, make([]string, len(sources))
 	for i, s := range sources {
@@ -146,18 +145,9 @@ func supportOf(ctx context.Context, con *view.Console, v verification.Result, so
 		all[i] = support.Source{ID: ids[i], Text: s.Text, About: strings.Join([]string{s.Title, s.Key, s.URL}, ". ")}
 	}
 	corpus := support.New(all)
-	places := map[string]int{} // a text may repeat a sentence thousands of times
-	var distinct []verifiedSentence
-	order := make([]int, len(v.Sentences))
+	out := make([]verifiedSentence, len(v.Sentences))
 	for i, s := range v.Sentences {
-		key := fmt.Sprint(s.Citations, s.Sources, s.Head, s.Text)
-		at, known := places[key]
-		if !known {
-			at = len(distinct)
-			places[key] = at
-			distinct = append(distinct, foundSentence(corpus, s, ids, same, judge != nil))
-		}
-		order[i] = at
+		out[i] = foundSentence(corpus, s, ids, same, judge != nil)
 	}
 	if judge != nil {
 		about := func(at support.Span) prompts.Passage {
@@ -165,13 +155,12 @@ func supportOf(ctx context.Context, con *view.Console, v verification.Result, so
 			return prompts.Passage{Title: titles[at.Source], Head: head}
 		}
 		j := judging.Judge{Model: judge, Language: "en", Corpus: corpus, About: about}
-		if err := judgeAll(ctx, con, j, distinct); err != nil {
+		if err := judgeAll(ctx, con, j, out); err != nil {
 			return nil, err
 		}
 	}
-	out := make([]verifiedSentence, len(order))
-	for i, at := range order {
-		out[i] = distinct[at].decided(corpus)
+	for i := range out {
+		out[i] = out[i].decided(corpus)
 	}
 	return out, nil
 }

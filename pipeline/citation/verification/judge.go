@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/text"
 )
 
 // target is what an entry leads to.
@@ -26,11 +26,20 @@ func (t *target) stays() bool { return t.reason == "" }
 func (v *verifier) judgeEntry(e *entry) {
 	e.source = -1
 	raw := v.Markdown[e.body:e.end]
+	var edits []citation.Edit
 	unresolved, refused := 0, false // refused: the registry has it, but a reader could not check it
-	judge := func(dest string) (address string, stays bool) {
-		d, kind := citation.Destination(dest)
-		if kind == citation.Harmless {
-			return "", true
+	hidden := 0                     // the end of a link that leads elsewhere than it says
+	for _, k := range v.From(e.start) {
+		if k.Start >= e.end {
+			break
+		}
+		d, kind := citation.Destination(k.Dest)
+		switch {
+		case k.Start < hidden && k.Dest != "" || k.Kind == citation.KindTag:
+			edits = append(edits, citation.Edit{Start: k.Start, End: k.End, With: citation.SiteName(k.Dest)})
+			continue
+		case k.Dest == "" || kind == citation.Harmless:
+			continue
 		}
 		at, level, ok := v.MatchURL(d)
 		if ok {
@@ -43,34 +52,15 @@ func (v *verifier) judgeEntry(e *entry) {
 				v.out.UnsafeURLs = append(v.out.UnsafeURLs, d)
 				e.detail = citation.DetailUnsafe
 			}
-			return "", false
+			hidden = k.End
+			edits = append(edits, v.Unlink(k, "")...)
+			continue
 		}
 		if e.source < 0 {
 			e.source, e.level = at, level
 		}
-		return citation.SafeSpelling(v.At(at).URL), true
-	}
-	hidden := 0 // the end of a link that leads elsewhere than it says
-	for _, k := range v.From(e.start) {
-		if k.Start >= e.end {
-			break
-		}
-		if k.Start < hidden && k.Dest != "" {
-			v.change(k.Start, k.End, citation.SiteName(k.Dest))
-			continue
-		}
-		if k.Dest == "" {
-			if k.Kind == markup.Tag {
-				v.change(k.Start, k.End, markup.Gone)
-			}
-			continue
-		}
-		switch address, stays := judge(k.Dest); {
-		case !stays:
-			hidden = k.End
-			v.edits = append(v.edits, v.Unlink(k, "")...)
-		case address != "" && address != k.Dest:
-			v.edits = append(v.edits, v.Relink(k, address))
+		if own := citation.SafeSpelling(v.At(at).URL); own != k.Dest || k.Labelled {
+			edits = append(edits, v.Relink(k, own))
 		}
 	}
 	if e.source < 0 && unresolved == 0 {
@@ -81,6 +71,7 @@ func (v *verifier) judgeEntry(e *entry) {
 			}
 		}
 	}
+	e.written = shown(v.Apply(e.body, e.end, edits))
 	switch {
 	case e.source >= 0:
 		e.place, e.detail = citation.PlaceOf(v.At(e.source)), ""
@@ -91,6 +82,20 @@ func (v *verifier) judgeEntry(e *entry) {
 	default:
 		v.judgeWords(e, raw)
 	}
+}
+
+// itemTag is a tag that stands around an entry.
+var itemTag = regexp.MustCompile(`(?i)</?(?:li|p|ol|ul|br|div)\b[^<>]*>`)
+
+// shown returns an entry's text on one line, without what opened or closes around it.
+func shown(entry string) string {
+	entry = strings.Trim(text.Line(itemTag.ReplaceAllString(entry, " ")), "| ")
+	for _, mark := range []string{"**", "__"} {
+		if strings.Count(entry, mark)%2 == 1 {
+			entry = strings.Replace(entry, mark, "", 1)
+		}
+	}
+	return entry
 }
 
 // judgeWords looks up an entry without an address.
@@ -106,8 +111,7 @@ func (v *verifier) judgeWords(e *entry, raw string) {
 		if detail := citation.Unfit(s.URL); detail != "" && s.URL != "" {
 			e.source, e.reason, e.detail = -1, ReasonUnverifiable, detail
 		} else if s.URL != "" {
-			end := e.body + len(strings.TrimRight(raw, " :："))
-			v.change(end, e.end, ": "+citation.SafeSpelling(s.URL))
+			e.written = strings.TrimRight(e.written, " :：") + ": " + citation.SafeSpelling(s.URL)
 		}
 	case key != "":
 		e.reason = citation.ReasonUnknownKey
@@ -126,21 +130,22 @@ func addressesOf(raw string) (found []string) {
 	for _, m := range nameForm.FindAllStringSubmatch(raw[:min(len(raw), citation.MaxLine)], 8) {
 		switch {
 		case m[1] != "":
-			found = append(found, "https://doi.org/"+markup.AddressIn(m[1]))
+			found = append(found, "https://doi.org/"+citation.AddressIn(m[1]))
 		case m[2] != "":
 			found = append(found, "https://arxiv.org/abs/"+m[2])
 		default:
-			found = append(found, "https://"+markup.AddressIn(m[3]))
+			found = append(found, "https://"+citation.AddressIn(m[3]))
 		}
 	}
 	return found
 }
 
-// findDuplicates marks entries that cite what an entry with a lower number cites. Citation ids are no numbers: several
-// of them share a source by design.
-func (v *verifier) findDuplicates() {
+// number gives every entry that stays its number in the result, and marks those that cite what an entry before them
+// cites. Citation ids are no numbers: several of them share a source by design.
+func (v *verifier) number() {
 	order := slices.Clone(v.entries)
-	slices.SortStableFunc(order, func(a, b *entry) int { return a.number - b.number })
+	place := func(e *entry) uint { return uint(e.number) } // entries without numbers, -1, come last
+	slices.SortStableFunc(order, func(a, b *entry) int { return cmp.Compare(place(a), place(b)) })
 	for _, e := range order {
 		first := v.bySource[e.place]
 		switch {
@@ -150,18 +155,14 @@ func (v *verifier) findDuplicates() {
 		case e.id == "" && first.id == "":
 			e.same, e.reason = first, ReasonDuplicate+strconv.Itoa(first.number)
 		}
+		if !e.stays() {
+			continue
+		}
+		if v.kept = append(v.kept, e); e.id == "" {
+			v.top++
+			e.final = v.top
+		}
 	}
-}
-
-// number gives every entry that stays its number in the result.
-func (v *verifier) number() {
-	kept := slices.DeleteFunc(slices.Clone(v.entries), func(e *entry) bool { return !e.stays() || e.id != "" })
-	order := func(e *entry) uint { return uint(e.number) } // entries without numbers, -1, come last
-	slices.SortStableFunc(kept, func(a, b *entry) int { return cmp.Compare(order(a), order(b)) })
-	for i, e := range kept {
-		e.final = i + 1
-	}
-	v.top = len(kept)
 }
 
 // left returns the entry that is left of this one: itself, the one that it duplicates, or nil.
@@ -178,17 +179,16 @@ func (e *entry) left() *entry {
 // meant returns the entry that a number means at a place of the text: in the list that comes next, else in the last one
 // that has it. known: a list has such a number, though its entry may be gone.
 func (v *verifier) meant(number, pos int) (found *entry, known bool) {
-	list := -1
 	for _, e := range v.byNumber[number] {
-		switch {
-		case e.list != list && known && v.ending[list] >= pos:
-			return found, true
-		case e.list != list:
-			found, list = e.left(), e.list
-		case found == nil:
-			found = e.left()
+		if known && found.list != e.list && v.ending[found.list] >= pos {
+			break
 		}
-		known = true
+		if !known || found.list != e.list || found.left() == nil {
+			found, known = e, true
+		}
+	}
+	if known {
+		found = found.left()
 	}
 	return found, known
 }
@@ -199,8 +199,7 @@ func (v *verifier) citing(at int, level string) *entry {
 	if e := v.bySource[place]; e != nil {
 		return e
 	}
-	n := len(v.added) + 1
-	e := &entry{at: len(v.entries) + n, label: label{number: v.top + n}}
+	e := &entry{at: len(v.entries) + len(v.added) + 1, label: label{number: v.top + len(v.added) + 1}}
 	e.target = target{source: at, level: level, place: place}
 	v.bySource[place], v.added = e, append(v.added, e)
 	return e

@@ -1,3 +1,6 @@
+// Package verification checks every citation of a Markdown report of another program against a registry: entries of the
+// references, markers, footnotes and links. Entries that lead to no source are removed with their markers, and the
+// report is written anew from what is left. Entry point: Verify.
 package verification
 
 import (
@@ -6,9 +9,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/report"
-	"nightdesk/pipeline/text"
 )
 
 // What Result.Status and Reason say.
@@ -72,19 +73,20 @@ type Sentence struct {
 	Sources   []int  // positions in Registry.Sources, in order, each once
 }
 
-// Verify checks every citation of a Markdown text against the registry. Entries of the references that lead to no
-// source are removed with their markers, others get the source's own address and are numbered anew without gaps, and so
-// are links and addresses in the text; what is unsafe to follow goes. Everything else stays, byte for byte; code is
-// left alone. listed: numbers of a text without references are places in the registry's sources, from 1, and it gets
-// the list; otherwise nobody knows what they mean, and such a text stays as it is. Verifying the result again changes
-// nothing. Never fails; time is linear in the length of the text.
+// Verify checks every citation of a Markdown text against the registry: it reads the entries of the references, judges
+// them, makes a tree of the rest with the entries that it cites, and renders both. Entries that lead to no source are
+// removed with their markers, others get the source's own address and are numbered anew without gaps, and so do links
+// and addresses in the text; what is unsafe to follow goes. No words are lost; code is left alone. listed: numbers of a
+// text without references are places in the registry's sources, from 1, and it gets the list; otherwise nobody knows
+// what they mean, and they stay. Verifying the result again changes nothing. Never fails; time is linear in the length
+// of the text.
 func Verify(r *citation.Registry, source string, listed bool) Result {
 	if r.Len() == 0 {
 		return Result{Report: source, Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{},
 			Status: StatusUnverified, Reason: ReasonNoSource}
 	}
 	out := verifyOnce(r, source, listed)
-	for range maxPasses {
+	for range 16 { // what is removed may join its neighbours to something new; real text needs one
 		again := verifyOnce(r, out.Report, false)
 		if again.Report == out.Report {
 			break
@@ -105,26 +107,21 @@ func Verify(r *citation.Registry, source string, listed bool) Result {
 	return out
 }
 
-// maxPasses bounds how often a text is read: what is removed may join its neighbours to something new. One for real
-// text.
-const maxPasses = 16
-
 // verifier is one pass over a text.
 type verifier struct {
 	*citation.Registry
-	*markup.Text
-	lines    []line
-	sections markup.Spans // the lists of references with their headings
+	*citation.Text
+	pieces   []*entry
+	heads    []*entry // headings of lists of references
 	lists    int
 	ending   []int // of each list: where it ends
 	entries  []*entry
 	byNumber map[int][]*entry
 	byID     map[string]*entry // also by the name of a footnote, as ^name
 	bySource map[string]*entry // by place: the entry that cites a source
+	kept     []*entry          // those that stay, in the order of the references
 	top      int               // the last number given to an entry
 	added    []*entry          // for sources that only the text outside the references links to
-	edits    []markup.Edit
-	read     []markup.Edit // the same with markers that package report reads
 
 	out Result
 }
@@ -132,7 +129,7 @@ type verifier struct {
 func verifyOnce(r *citation.Registry, source string, listed bool) Result {
 	v := &verifier{Registry: r, byNumber: map[int][]*entry{}, byID: map[string]*entry{}, bySource: map[string]*entry{},
 		out: Result{Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}}}
-	v.Text = markup.Scan(markup.Normalize(source), v.isSource)
+	v.Text = r.Scan(citation.Normalize(source))
 	v.readReferences()
 	if listed && len(v.entries) == 0 {
 		if list := v.list(); list != "" {
@@ -140,7 +137,7 @@ func verifyOnce(r *citation.Registry, source string, listed bool) Result {
 		}
 	}
 	bare := !slices.ContainsFunc(v.entries, func(e *entry) bool { return e.number >= 0 || e.id != "" || e.name != "" })
-	v.ending = make([]int, v.lists)
+	v.ending = make([]int, v.lists+1)
 	for i, e := range v.entries {
 		if bare {
 			e.number = i + 1
@@ -156,22 +153,11 @@ func verifyOnce(r *citation.Registry, source string, listed bool) Result {
 			v.byNumber[e.number] = append(v.byNumber[e.number], e)
 		}
 	}
-	v.findDuplicates()
 	v.number()
-	v.rewrite()
+	blocks := v.tree()
 	v.record()
-	if v.out.Report = v.Apply(v.edits); slices.ContainsFunc(v.entries, func(e *entry) bool { return e.stays() }) {
-		v.out.Report = strings.TrimRight(v.out.Report, " \t\n") + "\n"
-	}
-	v.out.Sentences = v.sentences()
+	v.out.Report, v.out.Sentences = v.render(blocks), v.sentences(blocks)
 	return v.out
-}
-
-// isSource reports whether an address leads to a source.
-func (v *verifier) isSource(raw string) bool {
-	d, kind := citation.Destination(raw)
-	_, _, ok := v.MatchURL(d)
-	return ok && kind == citation.Web
 }
 
 // list returns the references that a text without them means when its numbers are places in the registry's sources.
@@ -179,7 +165,7 @@ func (v *verifier) list() string {
 	var cited []int
 	for _, k := range v.Tokens {
 		for _, n := range k.Numbers {
-			if k.Kind == markup.Marker && n >= 1 && n <= v.Len() && v.IsCitation(k, true, -1) {
+			if k.Kind == citation.KindMarker && n >= 1 && n <= v.Len() && v.IsCitation(k, true, -1) {
 				cited = append(cited, n)
 			}
 		}
@@ -192,10 +178,7 @@ func (v *verifier) list() string {
 		if s.URL != "" {
 			target = citation.SafeSpelling(s.URL)
 		}
-		if title := text.Line(s.Title); title != "" && title != target {
-			target = report.Escape(title) + ": " + target
-		}
-		fmt.Fprintf(&b, "[%d] %s\n", n, target)
+		fmt.Fprintf(&b, "[%d] %s\n", n, strings.TrimPrefix(report.Escape(s.Title)+": "+target, ": "))
 	}
 	return b.String()
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/citation/markup"
 )
 
 // shelf returns a registry of the kinds of sources that a foreign report may have.
@@ -49,7 +48,7 @@ func FuzzVerify(f *testing.F) {
 }
 
 func withoutCode(s string) string {
-	code := markup.Code(s)
+	code := citation.Code(s)
 	slices.Reverse(code)
 	for _, c := range code {
 		s = s[:c[0]] + " " + s[c[1]:]

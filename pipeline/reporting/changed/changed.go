@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/markdown"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/report"
@@ -121,7 +121,7 @@ func said(s recurring.Said) string {
 // markers renders the citations of a source's statement.
 func markers(s recurring.Said) (list string) {
 	for _, id := range s.Citations {
-		if parsed, ok := markup.ParseID(id); ok {
+		if parsed, ok := citation.ParseID(id); ok {
 			list += " [" + parsed.String() + "]"
 		}
 	}

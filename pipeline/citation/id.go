@@ -1,9 +1,8 @@
-package markup
+package citation
 
 import (
 	"cmp"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -68,14 +67,15 @@ func Compare(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// zeros are those of ASCII, full-width, Arabic, Persian and Hindi digits; the others follow them.
-var zeros = []rune{'0', '０', '٠', '۰', '०'}
-
-// Number returns the value of digits, of which there are few; other characters count nothing.
+// Number returns the value of digits of any script, of which there are few; other characters count nothing.
 func Number(s string) (n int) {
 	for _, r := range s {
-		if i := slices.IndexFunc(zeros, func(zero rune) bool { return r >= zero && r <= zero+9 }); i >= 0 {
-			n = n*10 + int(r-zeros[i])
+		if unicode.IsDigit(r) {
+			value := 0
+			for value < 9 && unicode.IsDigit(r-rune(value)-1) { // the digits of a script follow its zero
+				value++
+			}
+			n = n*10 + value
 		}
 	}
 	return n

@@ -1,4 +1,4 @@
-package markup
+package citation
 
 import (
 	"bytes"
@@ -18,12 +18,11 @@ import (
 type Kind int
 
 const (
-	Marker     Kind = iota // of citations: IDs, Numbers or Name
-	Link                   // [text](address), [text][label]
-	Image                  // ![text](address)
-	Address                // in running text or in angle brackets
-	Definition             // [label]: address
-	Tag                    // of HTML, that could load, run or link something
+	KindMarker  Kind = iota // of citations: IDs, Numbers or Name
+	KindLink                // [text](address), [text][label]
+	KindImage               // ![text](address)
+	KindAddress             // in running text or in angle brackets
+	KindTag                 // of HTML, that could load, run or link something
 )
 
 // Token is a part of a text that cites something, or could hide it: text[Start:End].
@@ -32,7 +31,7 @@ type Token struct {
 	Start, End int
 	Text       Span   // of a link: what is shown
 	Dest       string // the address as written
-	Coded      bool   // an address in code
+	Coded      bool   // an address in code, or the definition of one that leads to a source
 	Labelled   bool   // a link whose address stands in a definition
 	Cited
 }
@@ -69,9 +68,8 @@ func Code(text string) Spans {
 // masked is what stands for a byte that belongs to code or to the address of a link.
 const masked = 0x01
 
-// Scan reads Markdown. known reports whether an address in running text is that of a source; it decides whether words
-// that follow without a space belong to the address.
-func Scan(source string, known func(address string) bool) *Text {
+// Scan reads Markdown. Words that follow an address without a space belong to it if a source has it so.
+func (r *Registry) Scan(source string) *Text {
 	raw := []byte(source)
 	t := &Text{Markdown: source, Tree: reader.Parse(raw)}
 	t.Code = markdown.CodeRanges(t.Tree, raw)
@@ -81,18 +79,17 @@ func Scan(source string, known func(address string) bool) *Text {
 	for _, m := range tag.FindAllStringSubmatchIndex(string(plain), -1) {
 		raw := source[m[0]:m[1]]
 		if isActive(source[m[2]:m[3]], raw) && !t.Code.Has(m[0]) {
-			t.Tokens = append(t.Tokens, Token{Kind: Tag, Start: m[0], End: m[1]})
+			t.Tokens = append(t.Tokens, Token{Kind: KindTag, Start: m[0], End: m[1]})
 			mask(m[0], m[1])
 		}
 	}
-	t.addresses(string(plain), known)
-	for _, c := range t.Code {
-		mask(c[0], c[1])
+	var defined Spans
+	for _, d := range markdown.Definitions(t.Tree) {
+		defined = append(defined, Span{d.Start, d.End})
 	}
-	for _, k := range t.Tokens {
-		if k.Kind == Definition {
-			mask(k.Start, k.End)
-		}
+	t.addresses(r, string(plain), defined)
+	for _, c := range slices.Concat(t.Code, defined) {
+		mask(c[0], c[1])
 	}
 	t.markers(string(plain))
 	slices.SortStableFunc(t.Tokens, func(a, b Token) int {
@@ -114,12 +111,6 @@ func (t *Text) nodes(mask func(start, end int)) {
 		mask(from, k.End)
 		t.Tokens = append(t.Tokens, k)
 	}
-	for _, d := range markdown.Definitions(t.Tree) {
-		if d.Destination != "" && d.Destination[0] != '[' { // [1]: [text](address) is an entry of a list
-			label := strings.Index(t.Markdown[d.Start:d.End], "]:")
-			add(Token{Kind: Definition, Start: d.Start, End: d.End, Dest: d.Destination}, d.Start+label)
-		}
-	}
 	_ = ast.Walk(t.Tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -128,7 +119,7 @@ func (t *Text) nodes(mask func(start, end int)) {
 		k := Token{Start: at.Start, End: at.End}
 		switch n := n.(type) {
 		case *ast.Link:
-			k.Kind, k.Dest, k.Text = Link, string(n.Destination), Span{at.Start + 1, at.Close}
+			k.Kind, k.Dest, k.Text = KindLink, string(n.Destination), Span{at.Start + 1, at.Close}
 			k.Labelled = n.Reference != nil
 			shown := t.Markdown[at.Start : at.Close+1]
 			if c, ok := citedBy(shown); ok && (k.Labelled || strings.HasPrefix(k.Dest, "#")) {
@@ -139,10 +130,10 @@ func (t *Text) nodes(mask func(start, end int)) {
 			}
 			add(k, at.Close)
 		case *ast.Image:
-			k.Kind, k.Dest, k.Text = Image, string(n.Destination), Span{at.Start + 2, at.Close}
+			k.Kind, k.Dest, k.Text = KindImage, string(n.Destination), Span{at.Start + 2, at.Close}
 			add(k, at.Start)
 		case *ast.AutoLink:
-			if k.Kind, k.Dest = Address, string(n.Label([]byte(t.Markdown))); Scheme(k.Dest) != "" {
+			if k.Kind, k.Dest = KindAddress, string(n.Label([]byte(t.Markdown))); Scheme(k.Dest) != "" {
 				add(k, at.Start)
 			}
 		}
@@ -164,7 +155,7 @@ var addressRune = `(?:\\[_*~(&#+=-]|[^` + regexp.QuoteMeta(AddressStops) + `\x00
 var addressForm = regexp.MustCompile(`(?i)(?:(?:[a-z][a-z0-9+-]{0,20}:)?//|www\.)` + addressRune)
 
 // addresses collects the addresses in running text and in code.
-func (t *Text) addresses(plain string, known func(string) bool) {
+func (t *Text) addresses(r *Registry, plain string, defined Spans) {
 	for at := 0; ; {
 		m := addressForm.FindStringIndex(plain[at:])
 		if m == nil {
@@ -178,12 +169,16 @@ func (t *Text) addresses(plain string, known func(string) bool) {
 		if len(dest) < len("www.x") || !schemed && within {
 			continue
 		}
-		if word := strings.IndexFunc(dest, standsClose); word > 0 && !known(dest) {
+		if word := strings.IndexFunc(dest, standsClose); word > 0 && !r.HasURL(dest) {
 			dest = dest[:word] // words may follow the address at once
 		}
-		k := Token{Kind: Address, Start: start, End: start + len(dest), Dest: dest, Coded: t.Code.Has(start)}
+		k := Token{Kind: KindAddress, Start: start, End: start + len(dest), Dest: dest, Coded: t.Code.Has(start)}
 		if !schemed && dest[0] != '/' {
 			k.Dest = "https://" + dest
+		}
+		if defined.Has(start) { // the address of labelled links, which are tokens themselves
+			address, _ := Destination(k.Dest)
+			_, _, k.Coded = r.Lead(address)
 		}
 		at = k.End
 		t.Tokens = append(t.Tokens, k)

@@ -1,4 +1,4 @@
-package markup
+package citation
 
 import (
 	"regexp"
@@ -64,7 +64,7 @@ var (
 // markers collects the markers outside code.
 func (t *Text) markers(plain string) {
 	for _, m := range markerForm.FindAllStringSubmatchIndex(plain, -1) {
-		k := Token{Kind: Marker, Start: m[0], End: m[1]}
+		k := Token{Kind: KindMarker, Start: m[0], End: m[1]}
 		if m[2] >= 0 {
 			k.Name = plain[m[2]:m[3]]
 		} else if k.Cited = cited(plain[m[0]:m[1]]); k.IsZero() {

@@ -1,4 +1,4 @@
-package markup
+package citation
 
 import (
 	"cmp"
@@ -19,10 +19,8 @@ const Gone = "\x00"
 // Relink gives a link or address another destination.
 func (t *Text) Relink(k Token, dest string) Edit {
 	switch {
-	case k.Kind == Link:
+	case k.Kind == KindLink:
 		return Edit{k.Text[1], k.End, "](" + dest + ")"}
-	case k.Kind == Definition:
-		return Edit{k.Start, k.End, strings.Replace(t.Markdown[k.Start:k.End], k.Dest, dest, 1)}
 	case t.Markdown[k.Start] == '<':
 		dest = "<" + dest + ">"
 	}
@@ -32,30 +30,30 @@ func (t *Text) Relink(k Token, dest string) Edit {
 // Unlink removes the address of a token. The text of a link stays; of an address, the name of its site.
 func (t *Text) Unlink(k Token, site string) []Edit {
 	switch {
-	case k.Kind == Link && strings.TrimSpace(t.Markdown[k.Text[0]:k.Text[1]]) != "":
+	case k.Kind == KindLink && strings.TrimSpace(t.Markdown[k.Text[0]:k.Text[1]]) != "":
 		return []Edit{{k.Start, k.Text[0], ""}, {k.Text[1], k.End, ""}}
-	case k.Kind == Address && site != "":
+	case k.Kind == KindAddress && site != "":
 		return []Edit{{k.Start, k.End, site}}
 	}
 	return []Edit{{k.Start, k.End, Gone}}
 }
 
-// Apply returns the text with edits. Of two that overlap, the first counts.
-func (t *Text) Apply(edits []Edit) string {
+// Apply returns a part of the text with edits. Of two that overlap, the first counts.
+func (t *Text) Apply(start, end int, edits []Edit) string {
 	slices.SortStableFunc(edits, func(a, b Edit) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
 	})
 	var b strings.Builder
-	pos, gone := 0, false
+	pos, gone := start, false
 	for _, e := range edits {
-		if e.Start < pos {
+		if e.Start < pos || e.End > end {
 			continue
 		}
 		b.WriteString(t.Markdown[pos:e.Start])
 		b.WriteString(e.With)
 		pos, gone = e.End, gone || e.With == Gone
 	}
-	b.WriteString(t.Markdown[pos:])
+	b.WriteString(t.Markdown[pos:max(pos, end)])
 	if !gone {
 		return b.String()
 	}
@@ -66,8 +64,6 @@ const (
 	joint  = `[ ]?(?:[,;&/、，；–-]?[ ]?(?:and|or|und|et|y|to|through)\b|[,;&/、，；–和及与-])[ ]?`
 	blanks = `[ \t\x{a0}\x{202f}\x{3000}]`
 	joins  = `(?:` + joint + `|[ ]?)`
-	// the beginning of a line that shows nothing else
-	emptyLine = `(?:[ \t>]*(?:(?:[-*+]|[0-9]{1,4}[.)])[ \t]+)?\x00[ \t]*(?:\n|\z))+`
 )
 
 // traces are what removed citations leave behind, with what stays of it.
@@ -78,13 +74,9 @@ var traces = []struct {
 	{regexp.MustCompile(`[(（\[]\s*(?:` + leads + `\.?\s*[:：]?\s*)?\x00\s*[)）\]]`), Gone},
 	{regexp.MustCompile(`<sup>\x00</sup>|\*\*\x00\*\*|__\x00__|\*\x00\*|\b_\x00_\b|\^\x00\^`), Gone},
 	{regexp.MustCompile(`\x00(?:` + joins + `\x00)+`), Gone}, // a row
-	{regexp.MustCompile(`\x00` + joint + `(\[)`), "$1"},
-	{regexp.MustCompile(`(\])` + joint + `\x00`), "$1"},
+	{regexp.MustCompile(`\x00` + joint + `(\[(?:CIT|PLAN)-)`), "$1"},
+	{regexp.MustCompile(`(\[(?:CIT|PLAN)-[0-9-]+\])` + joint + `\x00`), "$1"},
 	{regexp.MustCompile(`(?im)(^|[.!?])[ ]*` + leads + `[:：]?[ ]\x00[.。]`), "$1"}, // a sentence that only cites
-	// one blank line between paragraphs is enough
-	{regexp.MustCompile(`(\n\n|\A)` + emptyLine + `\n`), "$1"},
-	{regexp.MustCompile(`(?m)^` + emptyLine), ""},
-	{regexp.MustCompile(`(?m)^[ \t]+\x00[ \t]*|^\x00[ \t]+`), ""},
 	{regexp.MustCompile(`[,，、]?` + blanks + `*\x00[ \t]*([.。\n]|\z)`), "$1"},
 	{regexp.MustCompile(`([,;:，；：、.。!?！？])[ \t]*\x00[,;，；、]`), "$1"},
 	{regexp.MustCompile(blanks + `+\x00((?:\*{1,3}|_{1,3}|~~|==)?` +
