@@ -22,7 +22,7 @@ var layers = map[string][]string{
 		"cmd/nightdesk/wiring"},
 	"cmd/nightdesk/desk/finding": {"config", "jobs/search", "storage", "cmd/nightdesk/view", "cmd/nightdesk/wiring"},
 	"cmd/nightdesk/desk/health": {"config", "jobs", "pipeline", "storage", "topicqueue", "topicqueue/redisqueue",
-		"cmd/nightdesk/view", "cmd/nightdesk/wiring"},
+		"cmd/nightdesk/bases", "cmd/nightdesk/view", "cmd/nightdesk/wiring"},
 	"cmd/nightdesk/desk/remake": {"config", "jobs/bundle", "pipeline", "storage", "topicqueue", "cmd/nightdesk/intake",
 		"cmd/nightdesk/view", "cmd/nightdesk/wiring"},
 	"cmd/nightdesk/desk/reports": {"jobs", "jobs/bundle", "pipeline", "storage", "topicqueue/redisqueue",
@@ -63,8 +63,8 @@ var layers = map[string][]string{
 	"pipeline/reporting":   {"pipeline/reporting/checking", "pipeline/report", "pipeline/text", "pipeline/markdown", "pipeline/llm", "pipeline/citation", "pipeline/judging", "pipeline/evidence", "pipeline/recurring", "pipeline/sources", "pipeline/quantity", "prompts", "topicqueue"},
 	"pipeline/reporting/checking": {"pipeline/reporting", "pipeline/report", "pipeline/text", "pipeline/llm", "pipeline/citation",
 		"pipeline/judging", "pipeline/evidence", "prompts", "topicqueue"},
-	"pipeline/narration": {"pipeline/report", "pipeline/text", "pipeline/markdown", "pipeline/llm", "pipeline/quantity", "prompts",
-		"topicqueue"},
+	"pipeline/narration": {"pipeline/citation", "pipeline/report", "pipeline/text", "pipeline/markdown",
+		"pipeline/llm", "pipeline/quantity", "prompts", "topicqueue"},
 	"pipeline/recurring":        {"pipeline/text", "pipeline/quantity", "pipeline/tools", "topicqueue"},
 	"pipeline/llm":              {"pipeline/text", "prompts", "topicqueue"},
 	"pipeline/tools":            {"pipeline/citation/address", "pipeline/text", "pipeline/knowledge", "pipeline/sources", "topicqueue"},
@@ -89,7 +89,7 @@ var layers = map[string][]string{
 // onlyIn names libraries that one part of the house alone may know.
 var onlyIn = map[string][]string{
 	"github.com/hibiken/asynq":     {"jobs", "cmd"},
-	"github.com/redis/go-redis/v9": {"topicqueue/redisqueue", "jobs", "cmd"},
+	"github.com/redis/go-redis/v9": {"topicqueue/redisqueue", "jobs", "config", "cmd"}, // config: what an address means
 	"github.com/tmc/langchaingo":   {"pipeline/llm"},
 	"go.opentelemetry.io":          {"jobs/tracing"},
 

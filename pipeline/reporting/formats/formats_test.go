@@ -131,7 +131,7 @@ func TestDOCX(t *testing.T) {
 			t.Errorf("%s: the document has no %s", name, want)
 		}
 	}
-	got, err := office.DOCX(body)
+	got, err := office.DOCX(body, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
