@@ -78,11 +78,11 @@ func (d *Dir) write(ctx context.Context, key string, body []byte, move func(from
 		return err
 	}
 	folder := filepath.Dir(d.Location(key))
-	for range 3 { // Delete may remove the folder while it is empty
+	for range 100 { // Delete may remove the folder, or one above it, while it is empty
 		if err = os.MkdirAll(folder, 0o755); err == nil {
 			err = move(f.Name(), d.Location(key))
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
 			break
 		}
 	}

@@ -87,7 +87,7 @@ func (s *S3) explain(err error) string {
 	advice := "check the server, " + s.endpoint + " and the network"
 	switch {
 	case errors.As(err, &missing):
-		err, advice = missing, "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+		err, advice = fmt.Errorf("no usable credentials: %w", missing), "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 	case status(err) != 0:
 		return s.explainAnswer(err)
 	case errors.As(err, &cert):

@@ -32,9 +32,10 @@ func newDeskAt(t *testing.T, redisURL string, env ...string) *fleet {
 	t.Helper()
 	f := &fleet{t: t, dir: t.TempDir()}
 	f.program = link(t, f.dir)
-	f.env = append(append(os.Environ(), "REDIS_URL="+redisURL, "LLM_MODEL=", "NIGHTDESK_LOG_LEVEL=error"), env...)
+	f.env = append(os.Environ(), "REDIS_URL="+redisURL, "LLM_MODEL=", "NIGHTDESK_LOG_LEVEL=error")
 	f.writeDocuments()
 	f.output("kb", "add", "--name", "docs", "docs")
+	f.env = append(f.env, env...)
 	return f
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // embedBatch is the number of passages embedded and stored together, and thus the most work lost to an error or a kill.
-const embedBatch = 32
+const embedBatch = 16
 
 // embedCandidates is the number of first candidates of a search by words whose vectors are made at once if they have
 // none yet. A base can thus be searched by meaning before all of its passages have vectors.

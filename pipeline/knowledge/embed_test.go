@@ -188,7 +188,7 @@ func TestEmbeddingServerDies(t *testing.T) {
 	b := ingested(t, f)
 	var dead atomic.Bool
 	s := llmtest.Embeddings{Dimensions: 1024, Intercept: func(w http.ResponseWriter, q llmtest.EmbeddingQuestion) bool {
-		if !dead.Load() && q.Number > 5 { // after five batches
+		if !dead.Load() && q.Number > 10 { // after ten batches
 			dead.Store(true)
 		}
 		if dead.Load() {

@@ -46,7 +46,7 @@ func TestFromSources(t *testing.T) {
 		{"quick", "harbour", "How do the tides change at the harbour?", 1, "How do the tides change at the harbour?"},
 		{"nothing on the topic", "harbour", "medieval chess", 3, "Medieval chess"},
 		{"a question with two halves", "island", "how is the lamp trimmed, and what is in the log?", 2,
-			"How is the lamp trimmed, and what is in the log?"},
+			"How is the lamp trimmed, and what is in the log?|The keeping of lighthouses: Writing the log"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -195,8 +195,10 @@ func (b *Bases) Share(ctx context.Context, name string) error {
 	if b.cfg.StorageURL == (config.URL{}) {
 		return nil
 	}
-	_, err := b.Publish(ctx, name)
-	return err
+	if _, err := b.Publish(ctx, name); err != nil {
+		return view.Hint(err, "It is indexed on this machine. For the others, repeat the command when the storage is there.")
+	}
+	return nil
 }
 
 // Publish copies the current knowledge base to storage, from where workers on any machine fetch it. It returns the
