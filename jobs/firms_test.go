@@ -410,7 +410,9 @@ func (m *firmModel) Generate(_ context.Context, req llm.Request) (llm.Response, 
 func noteFirm(question, subject string) prompts.NoteAnswer {
 	a := prompts.NoteAnswer{}
 	_, sources, _ := strings.Cut(question, "\nSources:")
-	sources, _, _ = strings.Cut(sources, "\nTopic:")
+	for _, task := range []string{"\nWhat block_", "\nThe sources were found for ", "\nRead every source."} {
+		sources, _, _ = strings.Cut(sources, task)
+	}
 	for n, part := range strings.Split(sources, "\nSource ")[1:] {
 		_, part, _ = strings.Cut(part, "\n") // its number
 		for _, s := range firmRecord.FindAllString(part, -1) {

@@ -64,7 +64,7 @@ func newWeb(t *testing.T, pages map[string]string, model bool) *web {
 	w.note = func(req llm.Request) any {
 		a := prompts.NoteAnswer{}
 		_, sources, _ := strings.Cut(req.Prompt.User, "Sources:")
-		sources, _, _ = strings.Cut(sources, "\nTopic:")
+		sources, _, _ = strings.Cut(sources, "\nThe sources were found for ")
 		for n, part := range strings.Split(sources, "\nSource ")[1:] {
 			for _, s := range quotable.FindAllString(part, -1) {
 				a.Claims = append(a.Claims, prompts.NoteClaim{Source: n + 1, Text: s, Quote: s})

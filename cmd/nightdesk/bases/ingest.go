@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -71,6 +72,9 @@ func SoleURL(rep knowledge.Report) bool {
 // are made when a search finds their passages.
 const soonEmbedded = 5 * time.Second
 
+// longestFetch is how long a command waits for the weights of the built-in model.
+const longestFetch = 2 * time.Minute
+
 // Embed makes the missing vectors of a knowledge base, or all again. An unavailable model is not an error, because
 // search by words still works.
 func (b *Bases) Embed(ctx context.Context, name string, again bool) error {
@@ -84,6 +88,15 @@ func (b *Bases) embed(ctx context.Context, base *knowledge.Base, name string, ag
 		return err
 	}
 	base.SetEmbedder(embedder)
+	if _, err := os.Stat(wiring.MeaningFile(b.cfg)); errors.Is(err, fs.ErrNotExist) && !b.cfg.Embedding.Enabled() {
+		b.con.Say("fetching the model of the search by meaning, once")
+		fetching, cancel := context.WithTimeout(ctx, longestFetch)
+		defer cancel()
+		if _, err := embedder.EmbedQuery(fetching, "ready"); err != nil {
+			b.con.Say("%s is searched by words only: %v", name, err)
+			return context.Cause(ctx)
+		}
+	}
 	limited := ctx
 	if info, err := base.Info(ctx); most == 0 && err == nil && (again || info.Embedding.Missing > 0) {
 		b.con.Say("%s can be searched now; its vectors follow, and a stop keeps those that are made", name)
