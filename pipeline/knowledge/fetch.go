@@ -18,9 +18,9 @@ const (
 )
 
 // Fetch makes a published version of a base available below dir and returns the path of its file. Open the file with
-// Open and do not write to it. A version that is already there is not transferred again, and concurrent callers in any
-// number of goroutines and processes share one transfer. Call Fetch at every use of a version: versions not fetched for
-// a day are deleted, except the latest three of each base.
+// Open; a search may add vectors to it, and nothing else is written. A version that is already there is not transferred
+// again, and concurrent callers in any number of goroutines and processes share one transfer. Call Fetch at every use
+// of a version: versions not fetched for a day are deleted, except the latest three of each base.
 //
 // name and version are those of Publish. The error comes from the store (for example, no such key), from the file
 // system or from a damaged file, or is context.Cause(ctx).
@@ -91,7 +91,7 @@ func fetch(ctx context.Context, store SnapshotStore, key, part, path, hash strin
 }
 
 func write(path string, body []byte) error {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o444)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
