@@ -13,8 +13,6 @@ import (
 	"net/textproto"
 	"strings"
 
-	"golang.org/x/net/html/charset"
-
 	"nightdesk/pipeline/knowledge/extract/document"
 	"nightdesk/pipeline/knowledge/extract/office"
 )
@@ -33,7 +31,7 @@ func email(data []byte, inner office.Inner) (Document, error) {
 		return Document{}, fmt.Errorf("%w (%w)", ErrDamaged, err)
 	}
 	w := &mailWriter{b: document.NewBuilder(), inner: inner}
-	header := func(name string) string { return document.Clean(decodedHeader(m.Header.Get(name))) }
+	header := func(name string) string { return document.Clean(document.Decoded(m.Header.Get(name))) }
 	said := document.Metadata{Title: header("Subject"), Date: document.ParseDate(header("Date"))}
 	if at, err := m.Header.Date(); err == nil {
 		said.Date = at.Format("2006-01-02")
@@ -53,15 +51,6 @@ func email(data []byte, inner office.Inner) (Document, error) {
 		return Document{}, cmp.Or(w.err, ErrEmpty)
 	}
 	return w.b.Document(said), nil
-}
-
-// decodedHeader decodes the encoded words of a header field.
-func decodedHeader(value string) string {
-	d := mime.WordDecoder{CharsetReader: charset.NewReaderLabel}
-	if plain, err := d.DecodeHeader(value); err == nil {
-		value = plain
-	}
-	return strings.ToValidUTF8(value, "\ufffd")
 }
 
 // mailWriter writes the parts of an e-mail.
@@ -89,7 +78,7 @@ func (w *mailWriter) part(header textproto.MIMEHeader, body io.Reader, depth int
 	}
 	data := partData(header, body)
 	disposition, named, _ := mime.ParseMediaType(header.Get("Content-Disposition"))
-	name := document.Clean(decodedHeader(cmp.Or(named["filename"], parameters["name"])))
+	name := document.Clean(document.Decoded(cmp.Or(named["filename"], parameters["name"])))
 	doc, err := w.document(name, contentType, data)
 	switch {
 	case disposition == "attachment" || name != "" && !strings.HasPrefix(media, "image/"):

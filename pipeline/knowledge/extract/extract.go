@@ -190,8 +190,10 @@ func Sent(ctx context.Context, name, contentType string, data []byte) (Document,
 	if kind != TypeHTML {
 		return doc, err
 	}
-	if moved := webpage.ForwardsTo(string(data)); moved != "" && len(doc.Text) < longestNotice {
-		return Document{}, fmt.Errorf("%w: %.200q", ErrForwards, moved)
+	if len(doc.Text) < longestNotice {
+		if moved := webpage.ForwardsTo(string(data)); moved != "" {
+			return Document{}, fmt.Errorf("%w: %.200q", ErrForwards, moved)
+		}
 	}
 	if err == nil {
 		err = InItsPlace(doc.Title, doc.Text, data)

@@ -19,6 +19,8 @@ func TestHostile(t *testing.T) {
 		{"deep div", "a.html", strings.Repeat("<div>", 20_000) + "<p>deep</p>" + strings.Repeat("</div>", 20_000)},
 		{"deep list", "a.html", strings.Repeat("<ul><li>x", 20_000)},
 		{"deep table", "a.html", strings.Repeat("<table><tr><td>x", 20_000)},
+		{"deep link", "a.html", strings.Repeat(`<a href="x#y">long words `, 10_000)},
+		{"deep sup link", "a.html", strings.Repeat(`<sup><a href="x#y">long words `, 5_000)},
 		{"deep sup", "a.html", strings.Repeat("<sup>1", 20_000)},
 		{"formatting in every paragraph", "a.html", func() string {
 			var b strings.Builder
@@ -66,6 +68,7 @@ func TestHostile(t *testing.T) {
 		{"linked data", "a.html", fill(`<script type="application/ld+json">[{"@graph":[]}]</script>`) + "x"},
 		{"nested data", "a.html", `<script type="application/ld+json">` + fill("[") + "</script>x"},
 		{"text rules", "a.txt", fill("---\nx\n")},
+		{"text of RTF without an end", "a.rtf", `{\rtf1 ` + fill("a")},
 		{"groups of RTF", "a.rtf", `{\rtf1 ` + fill(`{\super 1}{\footnote x}`)},
 		{"cells of RTF", "a.rtf", `{\rtf1 \trowd` + fill(`\cellx9 a\cell`) + `\row`},
 		{"rows of RTF", "a.rtf", `{\rtf1 ` + fill(`\trowd\clvmrg\cellx9\cellx99 a\cell b\cell\row`)},

@@ -390,3 +390,14 @@ func TestOfficeHead(t *testing.T) {
 		}
 	}
 }
+
+// Repeated cells of a small file do not become a large document.
+func TestODTRepeats(t *testing.T) {
+	t.Parallel()
+	row := `<table:table-row table:number-rows-repeated="1000">` +
+		ocell(`table:number-columns-repeated="1000"`, strings.Repeat("words ", 100)) + "</table:table-row>"
+	doc, err := extract.File(t.Context(), "a.odt", odtOf("<table:table>"+strings.Repeat(row, 2)+"</table:table>"))
+	if err != nil || len(doc.Text) < 1000 || len(doc.Text) > 16<<20 {
+		t.Errorf("%d bytes, %v", len(doc.Text), err)
+	}
+}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/net/html/charset"
+
 	"nightdesk/pipeline/text"
 )
 
@@ -51,7 +53,7 @@ to to an à para a 收件人
 
 // Field records the value of a field. The first value wins, except that a document may have several authors.
 func (s *Metadata) Field(key, value string) {
-	value = decoded(Clean(text.Start(value, maxValue)))
+	value = Clean(Decoded(Clean(text.Start(value, maxValue))))
 	switch fields[strings.ToLower(key)] {
 	case "title":
 		s.Title = cmp.Or(s.Title, value)
@@ -116,15 +118,13 @@ func Person(s string) string {
 	return s
 }
 
-// decoded decodes the encoded words of e-mail headers (RFC 2047).
-func decoded(s string) string {
-	if !strings.Contains(s, "=?") {
-		return s
+// Decoded decodes the encoded words of a field of an e-mail's head (RFC 2047).
+func Decoded(s string) string {
+	d := mime.WordDecoder{CharsetReader: charset.NewReaderLabel}
+	if plain, err := d.DecodeHeader(s); err == nil {
+		s = plain
 	}
-	if plain, err := new(mime.WordDecoder).DecodeHeader(s); err == nil {
-		return Clean(strings.ToValidUTF8(plain, "\ufffd"))
-	}
-	return s
+	return strings.ToValidUTF8(s, "\ufffd")
 }
 
 // settle fills missing fields with their fallbacks. A sender becomes the author only if there is a subject or a

@@ -100,7 +100,8 @@ func (f *archive) read(name string) ([]byte, error) {
 		return nil, nil
 	}
 	size, packed := part.UncompressedSize64, part.CompressedSize64
-	if size > maxPart || size > 1<<20 && packed > 0 && size/packed > maxPartRatio {
+	huge := size > maxPart || size > 1<<20 && packed > 0 && size/packed > maxPartRatio
+	if huge || f.unpacked > maxAllParts {
 		return nil, fmt.Errorf("%w (%s)", document.ErrTooLarge, name)
 	}
 	r, err := part.Open()

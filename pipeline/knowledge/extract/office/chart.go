@@ -11,8 +11,11 @@ import (
 	"nightdesk/pipeline/knowledge/extract/xmltree"
 )
 
-// maxPoints is the maximum number of points of a chart's series that are read.
-const maxPoints = 10_000
+// Limits of a chart: points of a series, and levels of their categories.
+const (
+	maxPoints = 10_000
+	maxLevels = 10
+)
 
 // Inner reads a file that stands in another. The name or the media type tell its format.
 type Inner func(name, mediaType string, data []byte) (document.Document, error)
@@ -116,6 +119,7 @@ func points(e *xmltree.Element) (texts []string) {
 	if len(levels) == 0 {
 		levels = []*xmltree.Element{e}
 	}
+	levels = levels[:min(len(levels), maxLevels)]
 	for _, level := range levels {
 		own := map[int]string{}
 		last := len(texts) - 1

@@ -30,12 +30,7 @@ func ODT(data []byte) (document.Document, error) {
 		return document.Document{}, document.ErrEncrypted
 	}
 	w := &odtWriter{archive: f, b: document.NewBuilder(), styles: map[string]*xmltree.Element{}}
-	for _, part := range []string{"styles.xml", main} {
-		err = cmp.Or(err, f.each(part, "style list-style", func(e *xmltree.Element) {
-			w.styles[e.Attr["family"]+" "+e.Attr["name"]] = e
-		}))
-	}
-	err = cmp.Or(err, f.each(main, odtBlocks, w.block))
+	err = cmp.Or(f.each("styles.xml", "style list-style", w.block), f.each(main, odtBlocks, w.block))
 	if err != nil {
 		return document.Document{}, err
 	}
@@ -63,9 +58,10 @@ func ODT(data []byte) (document.Document, error) {
 	return w.b.Document(said), nil
 }
 
-// odtBlocks are the blocks of a text. Tables of contents and deleted text are blocks so that they can be left out.
-const odtBlocks = `h p list table section frame table-of-content illustration-index table-index user-index
-	alphabetical-index object-index tracked-changes forms`
+// odtBlocks are the styles of a text, which come first, and its blocks. Tables of contents and deleted text are blocks
+// so that they can be left out.
+const odtBlocks = `style list-style h p list table section frame table-of-content illustration-index table-index
+	user-index alphabetical-index object-index tracked-changes forms`
 
 // odtWriter converts the text of a document.
 type odtWriter struct {
@@ -76,12 +72,15 @@ type odtWriter struct {
 	after  []string           // notes and boxes of the current block
 	charts []*xmltree.Element // tables of the charts of the current block
 	cells  int
+	copied int // bytes of repeated cells
 	ground bool
 }
 
-// block writes a block of the body.
+// block writes a block of the body, or keeps a style.
 func (w *odtWriter) block(e *xmltree.Element) {
 	switch e.Name {
+	case "style", "list-style":
+		w.styles[e.Attr["family"]+" "+e.Attr["name"]] = e
 	case "h":
 		w.b.Heading(min(max(xmltree.Number(e.Attr["outline-level"], 1), 1), 6), w.text(e), "")
 	case "p":
@@ -221,17 +220,21 @@ func (w *odtWriter) frame(e *xmltree.Element, text *line) {
 			w.ground = was
 		case "object":
 			part := path.Join(path.Clean(k.Attr["href"]), "content.xml")
-			if data, err := w.read(part); err == nil && strings.Contains(string(data[:min(len(data), 4096)]), "math") {
-				text.write(webpage.Formula(string(data)), look{})
-				continue
-			}
-			_ = w.each(part, "title table", func(e *xmltree.Element) {
-				if e.Name == "table" {
+			isFormula := false
+			_ = w.each(part, "math title table", func(e *xmltree.Element) {
+				switch e.Name {
+				case "math":
+					isFormula = true
+				case "table":
 					w.charts = append(w.charts, e)
-				} else {
+				default:
 					w.after = append(w.after, w.texts(e)...)
 				}
 			})
+			if isFormula {
+				data, _ := w.read(part) // it has just been read
+				text.write(webpage.Formula(string(data)), look{})
+			}
 		}
 	}
 }
@@ -306,11 +309,7 @@ func (w *odtWriter) rows(t *document.Table, parent *xmltree.Element) {
 		case e.Name == "table-rows" || e.Name == "table-row-group":
 			w.rows(t, e)
 		case e.Name == "table-row" && !gone(e):
-			for range min(xmltree.Number(e.Attr["number-rows-repeated"], 1), 1000) {
-				if w.row(t, e) == 0 { // the empty rest of a sheet
-					break
-				}
-			}
+			w.row(t, e, min(xmltree.Number(e.Attr["number-rows-repeated"], 1), 1000))
 		}
 	}
 }
@@ -321,25 +320,46 @@ func gone(e *xmltree.Element) bool {
 	return v == "collapse" || v == "filter"
 }
 
-// row adds the cells of a row and returns how many have text.
-func (w *odtWriter) row(t *document.Table, row *xmltree.Element) (full int) {
-	t.Row()
+// maxCopied is the maximum number of bytes that repeated cells add to a document.
+const maxCopied = 1 << 20
+
+// odtCell is a cell of a row.
+type odtCell struct {
+	text                    string
+	repeated, columns, rows int
+}
+
+// row adds the cells of a row, which is repeated if it has text. The empty rest of a sheet is one row.
+func (w *odtWriter) row(t *document.Table, row *xmltree.Element, times int) {
+	var cells []odtCell
+	full := false
 	for _, cell := range row.Kids {
 		if cell.Name != "table-cell" { // those that another covers
 			continue
 		}
-		text := document.Clean(strings.Join(w.texts(cell), "\n"))
-		repeated := min(max(xmltree.Number(cell.Attr["number-columns-repeated"], 1), 1), maxColumns)
-		if w.cells += repeated; w.cells > maxCells {
-			return full
+		cells = append(cells, odtCell{document.Clean(strings.Join(w.texts(cell), "\n")),
+			min(max(xmltree.Number(cell.Attr["number-columns-repeated"], 1), 1), maxColumns),
+			xmltree.Number(cell.Attr["number-columns-spanned"], 1), xmltree.Number(cell.Attr["number-rows-spanned"], 1)})
+		full = full || cells[len(cells)-1].text != ""
+	}
+	for i := range times {
+		if i > 0 && !full {
+			return
 		}
-		for range repeated {
-			t.Cell(text, xmltree.Number(cell.Attr["number-columns-spanned"], 1),
-				xmltree.Number(cell.Attr["number-rows-spanned"], 1))
-		}
-		if text != "" {
-			full++
+		t.Row()
+		for _, c := range cells {
+			if w.cells += c.repeated; w.cells > maxCells {
+				return
+			}
+			for k := range c.repeated {
+				if i+k > 0 {
+					w.copied += len(c.text)
+				}
+				if w.copied > maxCopied {
+					c.text = ""
+				}
+				t.Cell(c.text, c.columns, c.rows)
+			}
 		}
 	}
-	return full
 }

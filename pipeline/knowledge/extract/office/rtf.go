@@ -195,7 +195,9 @@ func (r *rtfReader) char(c byte) {
 		r.flushBytes()
 		n := 0
 		if r.state().into == "" {
-			n = max(0, bytes.IndexFunc(r.data, rtfSpecial))
+			if n = bytes.IndexFunc(r.data, rtfSpecial); n < 0 {
+				n = len(r.data)
+			}
 		}
 		r.write(string(c) + string(r.data[:n]))
 		r.data = r.data[n:]

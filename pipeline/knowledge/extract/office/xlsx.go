@@ -160,7 +160,7 @@ func byColumn(a, b sheetCell) int { return cmp.Compare(a.column, b.column) }
 func (w *workbook) sheet(name string) error {
 	var rows []sheetRow
 	var merges []*xmltree.Element
-	var hidden [][2]int // columns
+	var hidden [maxColumns + 1]bool
 	last := 0
 	err := w.each(name, "col row mergeCell", func(e *xmltree.Element) {
 		switch e.Name {
@@ -168,13 +168,15 @@ func (w *workbook) sheet(name string) error {
 			merges = append(merges, e)
 		case "col":
 			if isOn(e.Attr["hidden"]) {
-				hidden = append(hidden, [2]int{xmltree.Number(e.Attr["min"], 1), xmltree.Number(e.Attr["max"], 1)})
+				for c := max(xmltree.Number(e.Attr["min"], 1), 1); c <= min(xmltree.Number(e.Attr["max"], 1), maxColumns); c++ {
+					hidden[c] = true
+				}
 			}
 		case "row":
 			last = max(last+1, xmltree.Number(e.Attr["r"], 0))
 			rows = append(rows, sheetRow{number: last})
 			if !isOn(e.Attr["hidden"]) && w.cells < maxCells {
-				rows[len(rows)-1].cells = w.row(e, hidden)
+				rows[len(rows)-1].cells = w.row(e, &hidden)
 			}
 		}
 	})
@@ -189,7 +191,7 @@ func (w *workbook) sheet(name string) error {
 }
 
 // row returns the cells of a row that show text.
-func (w *workbook) row(e *xmltree.Element, hidden [][2]int) (cells []sheetCell) {
+func (w *workbook) row(e *xmltree.Element, hidden *[maxColumns + 1]bool) (cells []sheetCell) {
 	column := 0
 	for _, c := range e.All("c") {
 		w.cells++
@@ -198,8 +200,7 @@ func (w *workbook) row(e *xmltree.Element, hidden [][2]int) (cells []sheetCell) 
 		} else {
 			column++
 		}
-		covered := slices.ContainsFunc(hidden, func(r [2]int) bool { return r[0] <= column && column <= r[1] })
-		if covered || column > maxColumns {
+		if column > maxColumns || hidden[column] {
 			continue
 		}
 		if text := w.text(c); strings.TrimSpace(text) != "" {
@@ -242,6 +243,7 @@ func (w *workbook) merge(rows []sheetRow, merges []*xmltree.Element) {
 		cell := rows[at].cells[i]
 		rows[at].merged = max(rows[at].merged, bottom-top+1)
 		for n := at; n < len(rows) && rows[n].number <= bottom && w.cells < maxCells; n++ {
+			w.cells++
 			if len(rows[n].cells) == 0 { // hidden or empty
 				continue
 			}
@@ -305,15 +307,16 @@ func (w *workbook) table(rows []sheetRow) error {
 		}
 	})
 	var t document.Table
+	title := true // no row yet had more than one cell
 	for i, r := range rows {
 		t.Row()
-		title := !slices.ContainsFunc(rows[:i], func(r sheetRow) bool { return len(r.cells) > 1 })
 		if len(r.cells) == 1 && (title || r.cells[0].column == columns[0]) {
 			t.Cell(r.cells[0].text, len(columns), 1)
 			continue
 		}
 		if title {
 			t.Headers(i + r.merged)
+			title = len(r.cells) < 2
 		}
 		next := 0
 		for _, column := range columns {

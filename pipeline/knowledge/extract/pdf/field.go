@@ -37,9 +37,9 @@ func (r *renderer) fields(l leaf, ctm matrix) {
 	}
 	seen, below := map[any]bool{}, r.page.Height
 	for _, o := range append(r.widgets[l.num], r.d.array(l.dict["Annots"])...) {
-		id, _ := o.(ref)
+		id, isRef := o.(ref)
 		field := r.d.dict(o)
-		if seen[id] || field["Rect"] == nil || r.d.int(field["F"])&hiddenFlags != 0 {
+		if isRef && seen[id] || field["Rect"] == nil || r.d.int(field["F"])&hiddenFlags != 0 {
 			continue
 		}
 		seen[id] = true

@@ -184,11 +184,15 @@ func (l *pageLayout) band(rows []textRow, gutters []span, depth int) {
 // refined returns the gutters of a table including those that a cell of several columns crosses: most rows with text
 // in a column are divided there. A column that has only a heading between two others is the heading of both.
 func (l *pageLayout) refined(rows []textRow, gutters []span) (out []span) {
+	divided := make([][][]segment, len(rows)) // by row and column
+	for i, r := range rows {
+		divided[i] = divide(r, gutters)
+	}
 	for c := range len(gutters) + 1 {
 		var inside []span
 		used, split, last := 0, 0, 0
-		for i, r := range rows {
-			part := textRow{segments: divide(r, gutters)[c]}
+		for i, columns := range divided {
+			part := textRow{segments: columns[c]}
 			if len(part.segments) == 0 {
 				continue
 			}

@@ -68,7 +68,7 @@ var mark = regexp.MustCompile(`^[\[(]?(?:\d{1,3}|\pL{1,2}|[*†‡§¶]{1,3})[\]
 // isMark reports whether a link has the text of a footnote mark and leads to a place in a page.
 func isMark(n *node) bool {
 	href := n.attr["href"]
-	return strings.HasPrefix(href, "#") || strings.Contains(href, "#") && mark.MatchString(inlineText(n))
+	return strings.HasPrefix(href, "#") || strings.Contains(href, "#") && mark.MatchString(strings.TrimSpace(rawText(n)))
 }
 
 // formula returns the TeX source of a formula if the page includes it, otherwise the output of writeMath.
