@@ -97,10 +97,14 @@ func (c *Config) endpoints() []endpoint {
 	for _, r := range roles {
 		all = append(all, of("llm."+r.name, r.model(&c.LLM)))
 	}
-	embedding, speech := &c.Embedding, &c.Speech
-	return append(all,
-		endpoint{"embedding", providerOpenAI, embedding.Model, &embedding.BaseURL, &embedding.APIKey},
-		endpoint{"speech", providerOpenAI, speech.Model, &speech.BaseURL, &speech.APIKey})
+	service := func(group string, s *Server) endpoint {
+		e := endpoint{group, providerOpenAI, s.Model, &s.BaseURL, &s.APIKey}
+		if !s.Enabled() {
+			e.model = ""
+		}
+		return e
+	}
+	return append(all, service("embedding", &c.Embedding.Server), service("speech", &c.Speech.Server))
 }
 
 // isRole reports whether the endpoint is that of a role.

@@ -52,8 +52,7 @@ func ollamaAddress(text string) string {
 // lacksKey returns why a model cannot be called if its key is missing, or "" if it can.
 func (e endpoint) lacksKey() string {
 	p := providers[e.provider]
-	called := Server{Model: e.model}.Enabled()
-	if !called || *e.key != (Secret{}) || p.keyless || serverOf(*e.url) != serverOf(NewURL(p.own)) {
+	if e.model == "" || *e.key != (Secret{}) || p.keyless || serverOf(*e.url) != serverOf(NewURL(p.own)) {
 		return ""
 	}
 	env := strings.ToUpper(strings.ReplaceAll(e.group, ".", "_"))

@@ -3,7 +3,6 @@ package history
 import (
 	"cmp"
 	"strings"
-	"unicode"
 
 	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
@@ -99,8 +98,7 @@ func Compare(old, now string) []Part {
 type comparison struct{ parts []Part }
 
 func (c *comparison) add(row Row) {
-	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-	if !strings.ContainsFunc(row.Old+row.New, word) {
+	if !strings.ContainsFunc(row.Old+row.New, text.LetterOrDigit) {
 		return // a dash or an ornament
 	}
 	part := &c.parts[len(c.parts)-1]

@@ -33,9 +33,11 @@ func (w *purging) knowledge(ctx context.Context) error {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(bases)) {
-		current, err := knowledge.Current(ctx, w.Store, name)
-		if err != nil {
-			return err
+		current := ""
+		if name != knowledge.Attached {
+			if current, err = knowledge.Current(ctx, w.Store, name); err != nil {
+				return err
+			}
 		}
 		for rank, s := range bases[name] {
 			item := Item{Kind: "knowledge", Name: strings.TrimSuffix(strings.TrimPrefix(s.Key, "knowledge/"), ".sqlite"),

@@ -22,12 +22,13 @@ const embedCandidates = 30
 
 // embedFirst makes the vectors of candidates that have none, best first.
 func (b *meanings) embedFirst(ctx context.Context, candidates []hit) error {
-	if b.embedder == nil || len(candidates) == 0 {
+	if len(candidates) == 0 {
 		return nil
 	}
-	args := make([]any, min(len(candidates), embedCandidates))
-	for i := range args {
-		args[i] = candidates[i].id
+	args := make([]any, len(candidates))
+	order := make(map[int64]int, len(candidates))
+	for i, c := range candidates {
+		args[i], order[c.id] = c.id, i
 	}
 	there, err := hasVectors(ctx, b.read)
 	if err != nil {
@@ -40,10 +41,6 @@ func (b *meanings) embedFirst(ctx context.Context, candidates []hit) error {
 	batch, err := inputs(ctx, b.read, inputColumns+` WHERE p.id `+among(len(args))+without, args...)
 	if err != nil || len(batch) == 0 {
 		return err
-	}
-	order := map[int64]int{}
-	for i, c := range candidates {
-		order[c.id] = i
 	}
 	slices.SortFunc(batch, func(a, b input) int { return cmp.Compare(order[a.id], order[b.id]) })
 	if err := b.update(ctx, func(tx *sql.Tx) error { return b.prepareVectors(ctx, tx, false) }); err != nil {

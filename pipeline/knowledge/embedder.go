@@ -87,11 +87,8 @@ func hasVectors(ctx context.Context, q querier) (bool, error) {
 	return n > 0, err
 }
 
-// near ranks passages by their vectors. It returns nothing if the base has no vectors or no model is set.
+// near ranks passages by their vectors. It returns nothing if the base has no vectors.
 func (b *meanings) near(ctx context.Context, query string, limit int) (neighbours, error) {
-	if b.embedder == nil {
-		return neighbours{}, nil
-	}
 	index, err := b.vectors.current(ctx, b.read)
 	if err != nil {
 		return neighbours{}, b.failed(ctx, "load the vectors", err)

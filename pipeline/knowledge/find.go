@@ -48,29 +48,31 @@ func (b *finder) Search(ctx context.Context, query string, limit int, mode Mode)
 // mode, or are context.Cause(ctx).
 func (b *finder) Find(ctx context.Context, query string, limit int, mode Mode) (Answer, error) {
 	var a Answer
+	var byWords []hit
 	var near neighbours
-	if words := terms(query); limit > 0 && len(words) > 0 {
-		near, a.Degraded = b.near(ctx, query, words, max(2*limit, maxCandidates))
+	var err error
+	if words := terms(query); limit > 0 && len(words) > 0 && (mode == Hybrid || b.meanings.embedder != nil) {
+		byWords, err = b.rank(ctx, anyOf("title section text", words), fieldWeights, maxCandidates)
+		if err != nil {
+			return Answer{}, b.failed(ctx, "search", err)
+		}
+		near, a.Degraded = b.near(ctx, query, byWords, max(2*limit, maxCandidates))
 		if ctx.Err() != nil {
 			return Answer{}, context.Cause(ctx)
 		}
 	}
 	a.Vectors = near.whole || mode == Hybrid && len(near.hits) > 0
-	var err error
-	a.Passages, err = b.search(ctx, query, limit, mode, near)
+	a.Passages, err = b.search(ctx, query, limit, mode, byWords, near)
 	return a, err
 }
 
 // near ranks passages by their vectors, after it has made those of the first candidates by words.
-func (b *finder) near(ctx context.Context, query string, words []string, limit int) (neighbours, error) {
+func (b *finder) near(ctx context.Context, query string, byWords []hit, limit int) (neighbours, error) {
 	if b.meanings.embedder == nil {
 		return neighbours{}, nil
 	}
-	candidates, err := b.rank(ctx, anyOf("title section text", words), fieldWeights, embedCandidates)
-	if err == nil {
-		err = b.meanings.embedFirst(ctx, candidates)
-	}
-	if err != nil { // what has a vector from an earlier search would come before what has none
+	if err := b.meanings.embedFirst(ctx, byWords[:min(len(byWords), embedCandidates)]); err != nil {
+		// what has a vector from an earlier search would come before what has none
 		return neighbours{}, fmt.Errorf("make the vectors of candidates: %w", err)
 	}
 	return b.meanings.near(ctx, query, limit)
@@ -79,7 +81,7 @@ func (b *finder) near(ctx context.Context, query string, words []string, limit i
 // Like returns at most limit passages that share the most words with a text, best first, with Share set. It does not
 // use vectors. Errors are as for Find.
 func (b *finder) Like(ctx context.Context, text string, limit int) ([]topicqueue.Source, error) {
-	found, err := b.search(ctx, text, limit, Naive, neighbours{})
+	found, err := b.search(ctx, text, limit, Naive, nil, neighbours{})
 	sources := make([]topicqueue.Source, len(found))
 	for i, p := range found {
 		sources[i] = p.Source(time.Now().UTC())

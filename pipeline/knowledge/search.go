@@ -60,8 +60,9 @@ const (
 	minQuote, maxQuote = 5, 60 // number of words in a query for which passages that contain it verbatim come first
 )
 
-// search implements Find, given the passages nearest to the query.
-func (b *finder) search(ctx context.Context, query string, limit int, mode Mode, near neighbours) ([]Passage, error) {
+// search implements Find, given the passages that match the query best by words, for Hybrid, and those nearest to it.
+func (b *finder) search(ctx context.Context, query string, limit int, mode Mode, byWords []hit,
+	near neighbours) ([]Passage, error) {
 	words := terms(query)
 	limit = min(limit, maxLimit)
 	if len(words) == 0 || limit <= 0 {
@@ -78,12 +79,9 @@ func (b *finder) search(ctx context.Context, query string, limit int, mode Mode,
 		}
 		ranked, err = b.rank(ctx, anyOf("text", words), "0, 0, 1", max(2*limit, 20))
 	case Hybrid:
-		if ranked, err = b.rank(ctx, anyOf("title section text", words), fieldWeights, maxCandidates); err != nil {
-			break
-		}
-		ranked = fuse(ranked, near.hits)
+		ranked = fuse(byWords, near.hits)
 		shares = shareOfBest(ranked)
-		if n := len(strings.Fields(query)); err == nil && minQuote <= n && n <= maxQuote {
+		if n := len(strings.Fields(query)); minQuote <= n && n <= maxQuote {
 			var verbatim []hit
 			verbatim, err = b.rank(ctx, "{text} : "+phrase(query), "0, 0, 1", limit)
 			for _, h := range verbatim {

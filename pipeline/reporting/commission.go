@@ -144,7 +144,7 @@ func (w *writer) authorData(plan reportPlan, c commission) prompts.AuthorData {
 		Disagreements: w.disagreementLines(w.disagreementsOf(plan, c),
 			func(i int) string { return "[" + w.claims[i].CitationID + "]" }),
 		Computed: claimLines(computed(c.all())),
-		Claims:   claimLines(without(c.claims, computed(c.claims))), Also: claimLines(without(c.also, computed(c.also))),
+		Claims:   claimLines(sourced(c.claims)), Also: claimLines(sourced(c.also)),
 	}
 	for _, s := range c.written {
 		d.Written = append(d.Written, shownSection(s, c.shrink))
@@ -173,7 +173,7 @@ func (w *writer) authorData(plan reportPlan, c commission) prompts.AuthorData {
 // describe sets the fields of a section's line.
 func (w *writer) describe(line *prompts.PartLine, plan reportPlan, i int, c commission) {
 	s := plan.sections[i-1]
-	shown := evidence.Citations(without(c.claims, computed(c.claims)))
+	shown := evidence.Citations(sourced(c.claims))
 	of := func(ids []string) []string {
 		return evidence.Citations(slices.DeleteFunc(slices.Clone(s.claims), func(k claim) bool {
 			return !slices.Contains(ids, k.ID) || !slices.Contains(shown, k.CitationID)

@@ -122,6 +122,9 @@ func computed(claims []claim) []claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c claim) bool { return !isComputed(c) })
 }
 
+// sourced returns the other claims, which quote a source.
+func sourced(claims []claim) []claim { return slices.DeleteFunc(slices.Clone(claims), isComputed) }
+
 // operands returns the citations of the claims that computations use.
 func operands(claims []topicqueue.Claim) (ids []string) {
 	for _, c := range claims {

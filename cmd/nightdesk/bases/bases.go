@@ -5,6 +5,7 @@
 package bases
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,18 +24,23 @@ import (
 
 // Bases gives access to the knowledge bases of this machine.
 type Bases struct {
-	cfg config.Config
-	con *view.Console
-	Dir string
+	cfg    config.Config
+	con    *view.Console
+	Dir    string
+	names  []string        // of this machine and of the storage; nil: not known, or changed since
+	latest map[string]bool // names that update has looked at: a command does it once for each
 }
 
-// New returns the knowledge bases in the data directory.
+// New returns the knowledge bases in the data directory. The value is for one command or request.
 func New(cfg config.Config, con *view.Console) *Bases {
-	return &Bases{cfg: cfg, con: con, Dir: wiring.KnowledgeDir(cfg)}
+	return &Bases{cfg: cfg, con: con, Dir: wiring.KnowledgeDir(cfg), latest: map[string]bool{}}
 }
 
 // Names lists the knowledge bases of this machine and of the storage.
 func (b *Bases) Names(ctx context.Context) ([]string, error) {
+	if b.names != nil {
+		return b.names, nil
+	}
 	names, err := knowledge.List(b.Dir)
 	if err != nil {
 		return nil, err
@@ -49,12 +55,16 @@ func (b *Bases) Names(ctx context.Context) ([]string, error) {
 		b.con.Say("only the knowledge bases of this machine are known: %v", err)
 	}
 	slices.Sort(names)
-	return slices.Compact(names), nil
+	b.names = slices.Compact(names)
+	return b.names, nil
 }
 
 // update brings the knowledge base of this machine to what was published last, if anything was. Without the storage,
 // it is used as it is.
 func (b *Bases) update(ctx context.Context, name string) error {
+	if b.latest[name] {
+		return nil
+	}
 	store, err := wiring.OpenStore(ctx, b.cfg)
 	fetched := false
 	if err == nil {
@@ -71,6 +81,7 @@ func (b *Bases) update(ctx context.Context, name string) error {
 	case fetched:
 		b.con.Say("knowledge base %s was fetched from the storage", name)
 	}
+	b.latest[name] = true
 	return nil
 }
 
@@ -89,17 +100,17 @@ func (b *Bases) Exists(ctx context.Context, name string) error {
 
 // With calls do with an existing knowledge base, then closes it.
 func (b *Bases) With(ctx context.Context, name string, do func(*knowledge.Base) error) error {
-	if err := b.Exists(ctx, name); err != nil {
-		return err
+	path, err := knowledge.Path(b.Dir, name)
+	if err != nil {
+		return cmp.Or(b.Exists(ctx, name), view.Usage(err))
 	}
 	if err := b.update(ctx, name); err != nil {
 		return err
 	}
-	path, err := knowledge.Path(b.Dir, name)
-	if err != nil {
-		return view.Usage(err)
-	}
 	base, err := knowledge.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cmp.Or(b.Exists(ctx, name), err)
+	}
 	if err != nil {
 		return err
 	}
@@ -271,6 +282,7 @@ func (b *Bases) Remove(ctx context.Context, name string) error {
 		return err
 	}
 	store, err := wiring.OpenStore(ctx, b.cfg)
+	b.names = nil
 	if err == nil {
 		err = knowledge.Withdraw(ctx, store, name)
 	}

@@ -34,6 +34,7 @@ func (b *Bases) Ingest(ctx context.Context, name string, paths []string) (knowle
 	if err := b.update(ctx, name); err != nil {
 		return knowledge.Report{}, err
 	}
+	b.names = nil
 	_, statErr := os.Stat(path)
 	base, err := knowledge.Create(path)
 	if err != nil {

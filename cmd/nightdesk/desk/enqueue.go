@@ -214,10 +214,11 @@ func (d *Desk) readForeign(ctx context.Context, in io.Reader, r intake.Request) 
 
 // Read reads and checks a list of topics for a batch of the queue.
 func (d *Desk) Read(ctx context.Context, in io.Reader, r intake.Request) (list *intake.List, err error) {
-	if r.KB, _, err = d.Bases().Find(ctx, d.Config.KBName); err != nil {
+	local := d.Bases()
+	if r.KB, _, err = local.Find(ctx, d.Config.KBName); err != nil {
 		return nil, err
 	}
-	if r.Bases, err = d.Bases().Names(ctx); err != nil {
+	if r.Bases, err = local.Names(ctx); err != nil {
 		return nil, err
 	}
 	if d.HasQueue() {

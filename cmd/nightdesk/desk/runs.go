@@ -2,9 +2,7 @@ package desk
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
@@ -219,15 +217,9 @@ func (d *Desk) Verification(ctx context.Context, runID string) (v checking.Verif
 	if !runName.MatchString(runID) {
 		return v, view.NoSuch(runID)
 	}
-	key := storage.CacheKey(runID, "verification.json")
-	body, err := d.Store.Get(ctx, key)
+	v, err = storage.GetJSON[checking.Verification](ctx, d.Store, storage.CacheKey(runID, "verification.json"))
 	if errors.Is(err, storage.ErrNotExist) {
 		return v, notStored(runID)
-	}
-	if err == nil {
-		if err = json.Unmarshal(body, &v); err != nil {
-			err = fmt.Errorf("read %s: %w", d.Store.Location(key), err)
-		}
 	}
 	return v, err
 }

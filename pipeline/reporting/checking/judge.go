@@ -215,7 +215,7 @@ func (c *pass) dropped(d *decision, ids []string) (missing []string) {
 	}
 	named := func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) }
 	for i, word := range strings.Fields(d.text) {
-		word = strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		word = strings.TrimFunc(word, func(r rune) bool { return !text.LetterOrDigit(r) })
 		if i > 0 && strings.ContainsFunc(word, named) && strings.Contains(said.String(), word) &&
 			!strings.Contains(d.proposed, word) {
 			missing = append(missing, word)

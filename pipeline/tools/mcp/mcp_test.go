@@ -236,8 +236,8 @@ func TestAllowed(t *testing.T) {
 		t.Errorf("%v, %q, %v", set, problems, err)
 	}
 	var schema struct{ Required []string }
-	if err := json.Unmarshal(tools.SchemaOf(set[0]), &schema); err != nil || len(schema.Required) != 1 {
-		t.Errorf("the schema is %s", tools.SchemaOf(set[0]))
+	if err := json.Unmarshal(set[0].(tools.Structured).Schema(), &schema); err != nil || len(schema.Required) != 1 {
+		t.Errorf("the schema is %s", set[0].(tools.Structured).Schema())
 	}
 	if d := set[0].Description(); !strings.HasPrefix(d, "Does search-tides.") || !strings.Contains(d, `"year"`) {
 		t.Errorf("the description is %s", d)

@@ -66,7 +66,7 @@ func (t *tool) Name() string { return t.name }
 // Schema implements tools.Structured.
 func (t *tool) Schema() json.RawMessage { return t.raw }
 
-// Description implements tools.Tool. It includes the schema for models that do not get it separately.
+// Description implements tools.Tool. It includes the schema.
 func (t *tool) Description() string {
 	about := topicqueue.Clip(topicqueue.OneLine(t.offered.Description), maxDescription)
 	return strings.TrimSpace(about + " Its query is a JSON object with this schema: " + string(t.raw))

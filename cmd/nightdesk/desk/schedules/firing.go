@@ -34,13 +34,13 @@ func (d Desk) normalSpec(ctx context.Context, spec schedule.Spec) (schedule.Spec
 			return spec, fmt.Errorf("template of reports %s: %w", spec.ReportTemplate, err)
 		}
 	}
-	names, err := bases.New(d.Config, d.Console).Names(ctx)
-	if err != nil {
-		return spec, err
-	}
 	kb := spec.KnowledgeBase
-	if _, err := os.Stat(kb); kb == "" || err != nil || slices.Contains(names, kb) { // names take precedence
+	if _, err := os.Stat(kb); kb == "" || err != nil {
 		return spec, nil
+	}
+	names, err := bases.New(d.Config, d.Console).Names(ctx)
+	if err != nil || slices.Contains(names, kb) { // names take precedence
+		return spec, err
 	}
 	if spec.KnowledgeBase, err = filepath.Abs(kb); err != nil {
 		return spec, fmt.Errorf("knowledge base %s: %w", kb, err)
